@@ -38,7 +38,7 @@ pub mod wire;
 /// every message or field that is new.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// See [`PROTOCOL_MAJOR`].
-pub const PROTOCOL_MINOR: u32 = 7;
+pub const PROTOCOL_MINOR: u32 = 8;
 
 /// Reads the clock that starts are agreed on in: `CLOCK_MONOTONIC`, nanoseconds.
 pub fn monotonic_ns() -> u64 {

@@ -175,7 +175,7 @@ fn disks(records: &[(&str, &Record)]) -> Vec<DiskRecord> {
 }
 
 /// Returns the notes of all hosts: one that every host makes stands once, others with the names of
-/// their hosts.
+/// their hosts. Amounts that every host has are still those of each.
 fn notes(records: &[(&str, &Record)]) -> Vec<Note> {
     let mut by_note: Vec<(&Note, Vec<&str>)> = Vec::new();
     for (host, record) in records {
@@ -188,7 +188,12 @@ fn notes(records: &[(&str, &Record)]) -> Vec<Note> {
     }
     let said = |(note, hosts): (&Note, Vec<&str>)| {
         let message = if hosts.len() == records.len() {
-            note.message.clone()
+            match note.severity {
+                NoteSeverity::Info if hosts.len() > 1 => format!("on each host: {}", note.message),
+                NoteSeverity::Info | NoteSeverity::Warning | NoteSeverity::Error => {
+                    note.message.clone()
+                }
+            }
         } else {
             format!("{}: {}", hosts.join(", "), note.message)
         };

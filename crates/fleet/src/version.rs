@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::wire::Hello;
+use crate::wire::{Assignment, Hello};
 use crate::{PROTOCOL_MAJOR, PROTOCOL_MINOR};
 
 /// A version of the protocol.
@@ -40,3 +40,17 @@ impl Version {
         ))
     }
 }
+
+/// Returns what an agent is asked to do that its version would pass over in silence.
+pub fn lacking(assignment: &Assignment, hello: &Hello) -> Option<String> {
+    let is_lacking = assignment.validation.is_some() && hello.protocol_minor < VALIDATION_MINOR;
+    is_lacking.then(|| {
+        format!(
+            "the agent's plimsoll {} does not validate data: install the controller's version",
+            hello.program_version
+        )
+    })
+}
+
+/// The first minor version that knows [`Assignment::validation`].
+const VALIDATION_MINOR: u32 = 8;

@@ -3,8 +3,8 @@
 use fleet::agent::{self, Agent};
 use fleet::controller::{self, Controller, LossPolicy, News};
 use fleet::version::Version;
-use fleet::wire::Assignment;
 use fleet::wire::from_agent::Kind as From;
+use fleet::wire::{Assignment, Validation};
 
 /// What came of a controller of one version and an agent of another.
 #[derive(Debug, PartialEq)]
@@ -17,7 +17,12 @@ enum Met {
 
 /// Brings an agent that says `theirs` to a controller of version `ours`.
 fn meet(ours: Version, theirs: Version) -> Met {
-    let new = Controller::new(1, Assignment::default(), LossPolicy::Continue, 0, 1_000_000_000);
+    meet_for(Assignment::default(), ours, theirs)
+}
+
+/// Does the same where this is to be done.
+fn meet_for(assignment: Assignment, ours: Version, theirs: Version) -> Met {
+    let new = Controller::new(1, assignment, LossPolicy::Continue, 0, 1_000_000_000);
     let mut controller = new.of_version(ours);
     let mut agent = Agent::new("a".to_owned(), "0.1.0".to_owned(), 1, 0);
     let mut to_controller = agent.take(agent::Event::Connected, 0);
@@ -83,4 +88,18 @@ fn the_same_minor_version_and_the_one_before_are_driven() {
         );
         assert_eq!(meet(ours, theirs), Met::Refused(expected));
     }
+}
+
+/// An agent of the minor version before would write without a journal, and say nothing.
+#[test]
+fn an_agent_that_cannot_validate_data_is_not_asked_to() {
+    let validation = Some(Validation::default());
+    let assignment = Assignment { validation, ..Assignment::default() };
+    let theirs = Version { major: 1, minor: 7 };
+    let ours = Version { major: 1, minor: 8 };
+    let expected = "the agent's plimsoll 0.1.0 does not validate data: install the controller's \
+                    version";
+    assert_eq!(meet_for(assignment.clone(), ours, theirs), Met::Refused(expected.to_owned()));
+    assert_eq!(meet_for(assignment, ours, ours), Met::Runs);
+    assert_eq!(meet(ours, theirs), Met::Runs);
 }

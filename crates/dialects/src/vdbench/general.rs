@@ -564,7 +564,7 @@ fn refuse_validation(place: SourceRange, scan: &mut Scan<'_>) {
         place,
         "no-validation",
         "data validation and journaling (`validate=`, `journal=`, -v, -j) run in `plimsoll \
-         vdbench`, on this host",
+         vdbench`",
     );
 }
 

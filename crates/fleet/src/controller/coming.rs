@@ -3,6 +3,7 @@
 use super::peer::State;
 use super::{Action, Controller, News, RUNS_MINOR};
 use crate::clock::ClockEstimate;
+use crate::version;
 use crate::wire::to_agent::Kind as To;
 use crate::wire::{Bye, Hello, LayOut};
 
@@ -16,7 +17,8 @@ impl Controller {
         now_ns: u64,
         actions: &mut Vec<Action>,
     ) {
-        let unfit = self.version.unfit(hello);
+        let lacking = || version::lacking(&self.assignment, hello);
+        let unfit = self.version.unfit(hello).or_else(lacking);
         let agent = &mut self.agents[idx];
         agent.takes_runs = hello.protocol_minor >= RUNS_MINOR;
         agent.calls_again = hello.calls_again;
@@ -69,7 +71,7 @@ impl Controller {
         }
     }
 
-    /// Refuses an agent that speaks another protocol.
+    /// Refuses an agent that speaks another protocol, or too old a one for what is asked.
     fn refuse(&mut self, idx: usize, reason: String, actions: &mut Vec<Action>) {
         self.agents[idx].state = State::Refused;
         actions.push(Action::Tell(News::Refused(idx, vec![reason.clone()])));

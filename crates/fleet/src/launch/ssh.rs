@@ -148,6 +148,13 @@ impl ClientOutput {
     }
 }
 
+/// Returns what an agent is called: as its host is in messages and results, but for what a shell or
+/// a file's name might take otherwise.
+fn agent_name(host: &Host) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || ".-_:@%".contains(c) { c } else { '-' };
+    host.to_string().chars().map(plain).collect()
+}
+
 /// The script on the other side. No single quote, no newline and no exclamation mark: it stands in
 /// single quotes for whatever shell the user has there.
 fn script(program: &Program, agent: &str) -> String {
@@ -158,7 +165,7 @@ fn script(program: &Program, agent: &str) -> String {
         "hash() {{ sha256sum <\"$1\" 2>/dev/null | cut -d\" \" -f1; }}; \
          b=$(command -v plimsoll || :); \
          if [ -n \"$b\" ] && [ \"$(hash \"$b\")\" = {sha256} ]; then \
-         echo plimsoll-have; exec \"$b\" agent --stdio --name {agent}; fi; \
+         echo plimsoll-have; exec \"$b\" agent --stdio --name={agent}; fi; \
          m=$(uname -m); if [ \"$m\" = {processor} ]; then :; else \
          echo \"the processor is $m, and this program is for {processor}: install plimsoll \
          there\" >&2; exit 126; fi; \
@@ -171,7 +178,7 @@ fn script(program: &Program, agent: &str) -> String {
          chmod 700 \"$d/plimsoll\"; if [ -x \"$d/plimsoll\" ]; then :; else \
          echo \"no program may run in $d: name another folder with TMPDIR\" >&2; exit 126; fi; \
          echo plimsoll-ready; \
-         exec \"$d/plimsoll\" agent --stdio --name {agent} --remove \"$d\""
+         exec \"$d/plimsoll\" agent --stdio --name={agent} --remove \"$d\""
     )
 }
 
@@ -232,7 +239,7 @@ impl Ssh {
 
     /// Returns the name of the client, and how it is started.
     fn command_for(&self, host: &Host) -> Result<(&str, Command), LaunchError> {
-        let script = script(&self.program, &host.name);
+        let script = script(&self.program, &agent_name(host));
         if host.is_here {
             let mut command = Command::new("sh");
             command.args(["-c", &script]);

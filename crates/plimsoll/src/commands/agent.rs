@@ -29,6 +29,7 @@ use super::dial_in::{address, no_token};
 use super::execute;
 use super::fio::report::{layout, note_line};
 use super::hosts::host_name;
+use super::validate;
 use crate::exit::{Exit, Failure};
 use crate::loader::{HostLoader, ReadOnce};
 use crate::signals::Signals;
@@ -127,6 +128,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let name = args.name.clone().unwrap_or_else(host_name);
     let runs = Arc::new(HostRuns {
+        name: name.clone(),
         signals: Arc::clone(&control),
         has_begun: AtomicBool::new(false),
         now: Mutex::default(),
@@ -240,6 +242,8 @@ async fn interrupted(runs: &HostRuns, asked: &Notify) {
 
 /// Runs an agent's part on this host.
 struct HostRuns {
+    /// What the controller calls this host.
+    name: String,
     /// What signals ask of the agent.
     signals: Arc<Control>,
     /// The controller has given something to do.
@@ -292,6 +296,28 @@ impl HostRuns {
         runner::draw_apart(&mut plan, assignment.host_idx);
         Ok(plan)
     }
+
+    /// Returns how it is run here.
+    fn options(&self, assignment: &Assignment) -> Result<RunOptions, String> {
+        let validation =
+            assignment.validation.as_ref().map(|it| validate::from_wire(it, &self.name));
+        Ok(RunOptions {
+            command: assignment.command.clone(),
+            allow_mounted: assignment.allow_mounted,
+            overwrite_filesystem: assignment.overwrite_filesystem,
+            read_only: assignment.read_only,
+            forbid_uring: execute::forbids_uring(),
+            report_interval_ms: Some(REPORT_INTERVAL_MS),
+            has_host_seconds: true,
+            waits_for_start: true,
+            create_parents: self.is_as_fio,
+            shares_devices: self.is_as_fio,
+            waits_for_turn: assignment.awaits_turn,
+            detailed_intervals: assignment.is_detailed.then_some(DETAILED),
+            validation: validation.transpose()?,
+            ..RunOptions::default()
+        })
+    }
 }
 
 impl Runs for HostRuns {
@@ -317,23 +343,18 @@ impl Runs for HostRuns {
             name_after(client, &mut plan);
         }
         let (mut laid_out, is_as_fio) = (BTreeSet::new(), self.is_as_fio);
-        let options = RunOptions {
-            command: assignment.command.clone(),
-            allow_mounted: assignment.allow_mounted,
-            overwrite_filesystem: assignment.overwrite_filesystem,
-            read_only: assignment.read_only,
-            forbid_uring: execute::forbids_uring(),
-            report_interval_ms: Some(REPORT_INTERVAL_MS),
-            has_host_seconds: true,
-            waits_for_start: true,
-            create_parents: self.is_as_fio,
-            shares_devices: self.is_as_fio,
-            waits_for_turn: assignment.awaits_turn,
-            detailed_intervals: assignment.is_detailed.then_some(DETAILED),
-            ..RunOptions::default()
+        let options = match self.options(assignment) {
+            Ok(options) => options,
+            Err(finding) => return tell(Event::Refused(vec![finding])),
         };
         let mut ended = None;
         let control = Arc::clone(&self.now().control);
+        if assignment.validation.as_ref().is_some_and(|it| it.verifies_first) {
+            let findings = validate::verified_first(&plan, &options, &control);
+            if !findings.is_empty() {
+                return tell(Event::Refused(findings));
+            }
+        }
         let outcome = runner::run(&plan, &options, &control, &mut |event| match event {
             RunEvent::Layout { job, done_bytes, total_bytes, .. } => {
                 if is_as_fio && laid_out.insert(job.to_owned()) {

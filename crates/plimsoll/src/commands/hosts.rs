@@ -19,7 +19,7 @@ use record::Interval;
 use runner::{Control, RunEvent, RunOptions, Status};
 use units::system_text;
 
-use super::seed;
+use super::{seed, validate};
 use crate::exit::{Exit, Failure};
 use crate::limited;
 use crate::progress::Progress;
@@ -158,6 +158,7 @@ pub(super) fn assignment_of(
         overwrite_filesystem: options.overwrite_filesystem,
         read_only: options.read_only,
         command: options.command.clone(),
+        validation: options.validation.as_ref().map(validate::to_wire),
         ..Assignment::default()
     })
 }

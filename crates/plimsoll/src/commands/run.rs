@@ -111,11 +111,13 @@ pub(super) fn run_line(mut args: Args, line: CommandLine) -> Result<Exit, Failur
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let (plan, options) = prepared(args)?;
-    if args.validate.is_recovery() {
+    let is_elsewhere = args.hosts.hosts.is_some() || args.dial_in.is_given();
+    // Elsewhere each host does the same with its own journal.
+    if args.validate.is_recovery() && !is_elsewhere {
         execute::check(&plan, &options, &args.result)?;
-    }
-    if let Some(exit) = args.validate.recover()? {
-        return Ok(exit);
+        if let Some(exit) = args.validate.recover()? {
+            return Ok(exit);
+        }
     }
     let fleet = args.dial_in.fleet(&args.hosts, &plan, &options, args.split)?;
     let fleet = fleet.map(|fleet| Fleet { ledger: args.resume.clone(), ..fleet });
@@ -156,7 +158,6 @@ fn prepared(args: &Args) -> Result<(Plan, RunOptions), Failure> {
     }
     let until_steady = args.judge.apply(&mut parsed.plan);
     let options = execute::options(emulation, &args.result, args.safety);
-    let elsewhere = args.hosts.hosts.is_some() || args.dial_in.is_given();
-    let validation = args.validate.validation(elsewhere, args.safety.readonly)?;
+    let validation = args.validate.validation(args.split, args.safety.readonly)?;
     Ok((parsed.plan, RunOptions { until_steady, validation, ..options }))
 }

@@ -234,6 +234,10 @@ fn start(
     let place = RunSite { remote };
     let format = place.sd_format(parsed);
     let runs: Vec<Run> = format.into_iter().chain(parsed.runs.iter().cloned()).collect();
+    if let (Some(remote), Some(validating)) = (&place.remote, &validating) {
+        refusals.extend(remote.not_validated(&runs));
+        refusals.extend(validating.unfit_for_hosts());
+    }
     let (mut plan, findings) = vdbench::plan_of(&runs, parsed, &HostLoader);
     refusals.extend(place.unsized_luns(parsed));
     refusals.extend(findings);
@@ -475,7 +479,9 @@ impl Measured<'_> {
     /// Verifies the journal that the runs go on with, where they do and it is theirs. Returns how
     /// everything ends, if it does.
     fn recover(&self, plan: &Plan, session: &mut VdbenchSession) -> Option<Ending> {
-        let validating = self.validating.as_ref().filter(|it| it.is_recovery())?;
+        // Other hosts verify theirs themselves.
+        let is_here = self.place.remote.is_none();
+        let validating = self.validating.as_ref().filter(|it| is_here && it.is_recovery())?;
         let validation = Some(validating.of_pass(0));
         let options = RunOptions { validation, ..run_options(self.ours) };
         match runner::check(plan, &options) {
@@ -511,7 +517,8 @@ impl Measured<'_> {
                 None => pass_here(&plan, &options, heard, (session, &mut kept)),
                 Some(remote) => {
                     let outputs = (&mut *session, &mut kept);
-                    remote.run(&plan, &runs[first..], &options, heard, outputs)
+                    let on_hosts = self.validating.as_ref().map(|it| it.on_hosts(n_passes));
+                    remote.run(&plan, &runs[first..], (&options, on_hosts), heard, outputs)
                 }
             };
             let stored = if let Pass::Done(record) = &pass {

@@ -193,6 +193,13 @@ pub fn host_labels(run: &Run) -> Vec<String> {
     shares(run).into_iter().map(|share| share.host.unwrap_or_default()).collect()
 }
 
+/// Returns the paths that the jobs of a run work on, each with the label of its job's host: files,
+/// devices and anchors. Jobs of joined volumes have none.
+pub fn host_paths(run: &Run) -> Vec<(String, String)> {
+    let path = |share: Share| Some((share.host?, share.storage?.path));
+    shares(run).into_iter().filter_map(path).collect()
+}
+
 impl Share {
     fn new(job: String, host: Option<String>, slave: u32) -> Self {
         Share { job, host, slave, storage: None, fwd: None, asked: Vec::new() }

@@ -39,7 +39,7 @@ pub use flatfile::{
     reqrate,
 };
 pub use histogram::{HISTOGRAM_LIMITS_US, block, file_histogram, raw_histograms};
-pub use jobs::{host_labels, job_names};
+pub use jobs::{host_labels, host_paths, job_names};
 pub use raw::{
     Layout, Megabyte, RawFigures, Skew, raw_header, raw_row, raw_skew_header, raw_skew_row,
 };

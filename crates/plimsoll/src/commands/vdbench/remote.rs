@@ -1,12 +1,12 @@
 //! Runs on other hosts, which `hd=` names: each does its own jobs, and what all of them do comes
 //! here as the events of one run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use analysis::Rules;
 use dialects::Dialect as _;
 use dialects::native::Native;
-use dialects::vdbench::output::host_labels;
+use dialects::vdbench::output::{host_labels, host_paths};
 use dialects::vdbench::run::{Run, Sd, Work};
 use dialects::vdbench::{Lun, Parsed, used_hosts};
 use fleet::controller::{LossPolicy, News};
@@ -15,7 +15,7 @@ use fleet::inspect::{Checkup, TargetFacts, ThereFacts, inspect, is_shared};
 use fleet::launch::Launcher;
 use fleet::launch::ssh::Ssh;
 use fleet::run::{Fleet, FleetError, FleetEvent, ReportCause};
-use fleet::wire::{Assignment, Inspect};
+use fleet::wire::{self, Assignment, Inspect};
 use plan::{Diagnostic, Plan};
 use record::{Interval, JobRecord, Record};
 use runner::{Control, RunEvent, RunOptions, Stop};
@@ -24,6 +24,7 @@ use super::super::execute::judge_hosts;
 use super::super::hosts::{self, HostsArgs};
 use super::super::keep::Keeper;
 use super::session::VdbenchSession;
+use super::validation::NO_VALIDATION;
 use super::{Heard, Pass, STOPPING};
 use crate::exit::{Exit, Failure};
 
@@ -60,9 +61,11 @@ impl Remote {
         Ok(Some(Remote { ssh: called.ssh()?, hosts, labels, policy, found: Vec::new() }))
     }
 
-    /// Asks all hosts what is at the paths of storage definitions.
+    /// Asks all hosts what is at the paths of storage definitions and at anchors.
     pub(super) fn look(&mut self, parsed: &Parsed, control: &Control) -> Result<(), Failure> {
-        let mut paths: Vec<String> = parsed.sds.iter().map(|sd| sd.lun.clone()).collect();
+        let luns = parsed.sds.iter().map(|sd| sd.lun.clone());
+        let in_runs = parsed.runs.iter().flat_map(host_paths).map(|(_, path)| path);
+        let mut paths: Vec<String> = luns.chain(in_runs).collect();
         paths.sort_unstable();
         paths.dedup();
         if paths.is_empty() {
@@ -93,14 +96,14 @@ impl Remote {
         Err(Failure::wrong_use(text))
     }
 
-    fn target(&self, sd: &Sd) -> Option<&TargetFacts> {
-        let idx = self.labels.iter().position(|label| *label == sd.host)?;
-        self.found.get(idx)?.get(&sd.lun)
+    fn target(&self, label: &str, path: &str) -> Option<&TargetFacts> {
+        let idx = self.labels.iter().position(|known| known == label)?;
+        self.found.get(idx)?.get(path)
     }
 
     /// Returns what is at the path of a storage definition on its host.
     pub(super) fn lun(&self, sd: &Sd) -> Option<Lun> {
-        match self.target(sd)?.there {
+        match self.target(&sd.host, &sd.lun)?.there {
             ThereFacts::Unknown => None,
             ThereFacts::Missing => Some(Lun::Missing),
             ThereFacts::NoFolder => Some(Lun::NoFolder),
@@ -109,16 +112,31 @@ impl Remote {
         }
     }
 
-    /// Names the file system that a storage definition lies on: what hosts have in common has one
-    /// name.
-    fn place(&self, sd: &Sd) -> String {
-        match self.target(sd) {
+    /// Names the file system that a path of a host lies on: what hosts have in common has one name.
+    fn place(&self, label: &str, path: &str) -> String {
+        match self.target(label, path) {
             Some(target) if is_shared(target) => target.place.source.clone(),
             Some(_) | None => {
-                let idx = self.labels.iter().position(|label| *label == sd.host);
+                let idx = self.labels.iter().position(|known| known == label);
                 idx.map_or_else(String::new, |idx| self.hosts[idx].name.clone())
             }
         }
+    }
+
+    /// Returns what keeps data from being validated: what several hosts write, no host can judge.
+    pub(super) fn not_validated(&self, runs: &[Run]) -> Vec<Diagnostic> {
+        let mut used: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        for (label, path) in runs.iter().flat_map(host_paths) {
+            used.entry((path.clone(), self.place(&label, &path))).or_default().insert(label);
+        }
+        let several = used.into_iter().filter(|(_, labels)| labels.len() > 1);
+        let refused = several.map(|((path, _), labels)| {
+            let labels = labels.into_iter().collect::<Vec<_>>().join(", ");
+            let text = format!("`{path}` is used by {labels}: no host knows what another wrote");
+            Diagnostic::error(NO_VALIDATION, text)
+                .help("give each host a `lun=` or an `anchor=` of its own")
+        });
+        refused.collect()
     }
 
     /// Leaves the writing of what hosts share to the first of them.
@@ -126,7 +144,7 @@ impl Remote {
         let Work::SdFormat(work) = &mut format.work else { return };
         let mut seen = Vec::new();
         work.sds.retain(|sd| {
-            let key = (sd.lun.clone(), self.place(sd));
+            let key = (sd.lun.clone(), self.place(&sd.host, &sd.lun));
             let is_new = !seen.contains(&key);
             seen.push(key);
             is_new
@@ -138,7 +156,7 @@ impl Remote {
         &self,
         plan: &Plan,
         runs: &[Run],
-        options: &RunOptions,
+        (options, validation): (&RunOptions, Option<wire::Validation>),
         heard: &Heard,
         (session, kept): (&mut VdbenchSession, &mut Keeper),
     ) -> Pass {
@@ -159,6 +177,7 @@ impl Remote {
             overwrite_filesystem: options.overwrite_filesystem,
             read_only: options.read_only,
             command: options.command.clone(),
+            validation,
             ..Assignment::default()
         };
         let launcher = Launcher::Ssh(self.ssh.clone(), self.hosts.clone());

@@ -411,7 +411,7 @@ fn anchor_part(part: TreePart) -> AnchorPart {
 
 /// Returns how Vdbench says that all blocks are as they were written.
 fn in_words_of_validation(text: &str) -> String {
-    text.replace("blocks", "key blocks").replacen('t', "T", 1)
+    text.replace("blocks", "key blocks").replace("total amount", "Total amount")
 }
 
 /// Returns the size of all storage definitions of a run, as far as it is known.

@@ -3,13 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use dialects::vdbench::output::Ending;
-use dialects::vdbench::{Journaling, Parsed};
+use dialects::vdbench::{Journaling, Parsed, used_hosts};
+use fleet::wire;
+use plan::Diagnostic;
 use runner::{
     Control, ExistingJournal, TargetVerification, Validation, Verification, VerifyOptions,
     verify_journal,
 };
 
 use super::session::VdbenchSession;
+use crate::commands::validate::{HOST, to_wire};
+
+/// Code of what is not validated.
+pub(super) const NO_VALIDATION: &str = "no-validation";
 
 /// Name of the journal in its folder.
 const JOURNAL: &str = "plimsoll.jnl";
@@ -28,17 +34,18 @@ pub(super) struct Validating {
 }
 
 impl Validating {
-    /// Takes over what was asked for, where it runs: on this host.
+    /// Takes over what was asked for. Each of several hosts keeps a journal of its own.
     pub(super) fn of(parsed: &mut Parsed) -> Option<Self> {
         let settings = &parsed.settings;
-        let is_here = parsed.remote_hosts().next().is_none();
-        if !(settings.validate && is_here) {
+        if !settings.validate {
             return None;
         }
+        let is_here = used_hosts(parsed).iter().all(|host| host.is_local);
         let folder = parsed.journal_folder.clone().unwrap_or_default();
-        let journal = settings.journal.then(|| Path::new(&folder).join(JOURNAL));
+        let name = if is_here { JOURNAL.to_owned() } else { format!("plimsoll-{HOST}.jnl") };
+        let journal = settings.journal.then(|| Path::new(&folder).join(name));
         let how = settings.journaling;
-        parsed.refusals.retain(|finding| finding.code != "no-validation");
+        parsed.refusals.retain(|finding| finding.code != NO_VALIDATION);
         parsed.runs.retain(|run| run.rd != RECOVERY);
         Some(Validating { journal, how })
     }
@@ -52,6 +59,21 @@ impl Validating {
         };
         let is_ahead = !self.how.is_unflushed;
         Validation { journal: self.journal.clone(), is_ahead, existing, reads_back: true }
+    }
+
+    /// Returns how hosts validate a pass: each verifies its journal itself before the first.
+    pub(super) fn on_hosts(&self, n_before: u64) -> wire::Validation {
+        let verifies_first = n_before == 0 && self.is_recovery() && !self.how.skips_reading;
+        wire::Validation { verifies_first, ..to_wire(&self.of_pass(n_before)) }
+    }
+
+    /// Returns why other hosts cannot do what is asked for here.
+    pub(super) fn unfit_for_hosts(&self) -> Option<Diagnostic> {
+        self.how.only_recovers.then(|| {
+            let text = "`journal=(recover,only)` runs nothing, and the journals are on other hosts";
+            Diagnostic::error(NO_VALIDATION, text)
+                .help("there: plimsoll verify plimsoll-LABEL.jnl, in the folder of `journal=`")
+        })
     }
 
     /// Returns whether a recovery is asked for.
