@@ -375,6 +375,36 @@ fn check_eda(sandbox: &Sandbox, host: &str) {
     assert!((mb_s / 7.25 - 1.0).abs() < 0.03, "{host}: {mb_s} MB/s");
 }
 
+/// Counts the files in a folder and all below it.
+fn files_below(folder: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("one"));
+    let count = |entry: std::fs::DirEntry| {
+        let is_folder = entry.file_type().expect("it is there").is_dir();
+        if is_folder { files_below(&entry.path()) } else { 1 }
+    };
+    entries.map(count).sum()
+}
+
+/// A volume that carries less than the load asks for is no measurement of that load.
+#[test]
+fn a_throttled_volume_makes_a_load_invalid() {
+    let sandbox = Sandbox::new();
+    let text =
+        include_str!("../../../docs/workloads/eda.toml").replace("folders = 137", "folders = 2");
+    sandbox.write("eda.toml", text.replace("\"60s\"", "\"0s\""));
+    // A job set does 270 reads and writes a second; a P10 carries 500, a P6 240.
+    for (disk, is_valid) in [("P10", true), ("P6", false)] {
+        let volume = "mount = \"/mnt/vol\"\ncache = \"None\"";
+        let design = format!("edition = \"2018\"\n[[volume]]\n{volume}\ndisk = \"{disk}\"\n");
+        sandbox.write("d.toml", design);
+        let args = ["run", "eda.toml", "--on", "d.toml", "--virtual", "--no-progress"];
+        let outcome = sandbox.plimsoll(&args);
+        let said = outcome.stdout + &outcome.stderr;
+        assert_eq!(outcome.code, if is_valid { 0 } else { 3 }, "{said}");
+        assert_eq!(said.contains("rates: not achieved: 93.3 % of 450"), !is_valid, "{said}");
+    }
+}
+
 /// What is published of EDA is what the kernel is asked for, on a host that is busy otherwise, too.
 #[test]
 fn eda_is_what_the_kernel_sees() {
@@ -399,7 +429,10 @@ fn eda_is_what_the_kernel_sees() {
     let layout = ["run", "eda.toml", "--remap", "/mnt/vol=vol", "--set", "runtime=1s"];
     let laid_out = sandbox.plimsoll(&[&layout[..], &["--no-progress"]].concat());
     assert!([0, 3].contains(&laid_out.code), "{}", laid_out.stderr);
+    let n_files = || files_below(&sandbox.path("vol"));
+    let n_at_first = n_files();
     check_eda(&sandbox, "as it is");
+    assert!(n_files().abs_diff(n_at_first) * 100 <= n_at_first, "{n_at_first}, {}", n_files());
     if testing::has_program("stress-ng") {
         let mut stress = sandbox.command(std::path::Path::new("stress-ng"));
         let mut stress = stress.args(["--cpu", "2", "--timeout", "20s", "--quiet"]).spawn();

@@ -86,6 +86,26 @@ fn a_job_set_of_eda_comes_to_what_is_published() {
     assert!((read - 3.78).abs() < 0.03 && (written - 3.45).abs() < 0.03, "{read} + {written}");
 }
 
+/// The number of files stays within a hundredth over an hour: as many are made as removed. A front
+/// end has 2 folders of 12 files of which 10 are there at first, too few to hide a drift.
+#[test]
+fn files_of_eda_neither_grow_nor_shrink() {
+    let bench = Bench::new(one_p30());
+    let record = bench.try_plan(&eda(1, "3600s"), |_| {}).expect("it runs");
+    let frontend = measured(&record).into_iter().filter(|job| job.name == "frontend");
+    let series: Vec<_> = frontend.flat_map(|job| &job.series).collect();
+    let n_done = |part: &str, op: &str| -> u64 {
+        let found = series.iter().filter(|series| series.part == part && series.op == op);
+        found.map(|series| series.n_ios).sum()
+    };
+    let n_made = n_done("create", "create");
+    let n_removed = n_done("unlink", "delete") + n_done("unlink2", "delete");
+    // 2 % of 300 operations a second.
+    assert!((21_500..21_700).contains(&n_made), "{n_made}");
+    let n_files = 3 * 240 * 10 + 2 * 137 * 12;
+    assert!(n_made.abs_diff(n_removed) * 100 <= n_files, "{n_made} made, {n_removed} removed");
+}
+
 /// Each operation has its share in virtual time, too.
 #[test]
 fn every_operation_is_emulated() {
