@@ -146,23 +146,35 @@ fn conditions(records: &[(&str, &Record)]) -> Vec<StepConditions> {
 fn jobs(records: &[(&str, &Record)]) -> Vec<JobRecord> {
     let mut whole: Vec<JobRecord> = Vec::new();
     let mut position: BTreeMap<(u32, u32, &str, u32), usize> = BTreeMap::new();
-    for (_, record) in records {
+    for (host, record) in records {
         let mut n_same: BTreeMap<(u32, u32, &str), u32> = BTreeMap::new();
         for job in &record.jobs {
             let same = n_same.entry((job.step_idx, job.group_id, &job.name)).or_default();
             let key = (job.step_idx, job.group_id, &*job.name, *same);
             *same += 1;
             if let Some(at) = position.get(&key) {
+                let is_first = whole[*at].error_errno == 0;
                 whole[*at].merge(job);
+                if is_first {
+                    name_host(&mut whole[*at], host);
+                }
             } else {
                 position.insert(key, whole.len());
                 whole.push(job.clone());
+                name_host(whole.last_mut().expect("it was pushed"), host);
             }
         }
     }
     // A host may have entries that the first one lacks.
     whole.sort_by_key(|job| job.step_idx);
     whole
+}
+
+/// Puts the host that a job failed on before the reason.
+fn name_host(job: &mut JobRecord, host: &str) {
+    if !job.error_message.is_empty() {
+        job.error_message.insert_str(0, &format!("{host}: "));
+    }
 }
 
 fn disks(records: &[(&str, &Record)]) -> Vec<DiskRecord> {

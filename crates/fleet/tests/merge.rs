@@ -1,7 +1,7 @@
 //! What is said of how the hosts of a run ran together.
 
-use fleet::merge::notes_about;
-use record::{HostShareRecord, StartRecord};
+use fleet::merge::{merge, notes_about};
+use record::{HostShareRecord, JobRecord, Record, StartRecord};
 
 fn host(name: &str, start_error_ms: f64, clock_error_ms: f64, silence_s: u64) -> HostShareRecord {
     let start_error_ns = (start_error_ms * 1e6) as i64;
@@ -40,4 +40,25 @@ fn what_is_late_or_silent_is_one_note_whatever_the_number_of_hosts() {
              it was they, so did their load",
         ],
     );
+}
+
+/// A job that failed says on which host; the first reason stays.
+#[test]
+fn why_a_job_failed_says_where() {
+    let of_host = |name: &str, error: &str| {
+        let (error_errno, error_message) = (i32::from(!error.is_empty()) * 28, error.to_owned());
+        let job = JobRecord { error_errno, error_message, ..JobRecord::default() };
+        let plimsoll_version = "0.1.0".to_owned();
+        let record = Record { jobs: vec![job], plimsoll_version, ..Record::default() };
+        HostShareRecord { name: name.to_owned(), record, ..HostShareRecord::default() }
+    };
+    for (errors, expected) in [
+        (["", "the disk is full", "no permission"], "h1: the disk is full"),
+        (["no permission", "", ""], "h0: no permission"),
+        (["", "", ""], ""),
+    ] {
+        let hosts = errors.iter().enumerate();
+        let hosts = hosts.map(|(idx, error)| of_host(&format!("h{idx}"), error)).collect();
+        assert_eq!(merge(hosts).jobs[0].error_message, expected);
+    }
 }
