@@ -111,14 +111,13 @@ pub(super) static SECTION: Section<General> = Section {
         ),
         Row::new(Any("validate"), Own(FREE, General::validate)).never_set().doc(
             "yes, read_after_write, no_preread, time or no; no",
-            "Checks what is read against what was written, in `plimsoll vdbench`, for storage \
-             definitions.",
+            "Checks what is read against what was written, in `plimsoll vdbench`.",
             "validate=yes",
         ),
         Row::new(Full("journal"), Own(FREE, General::journal)).never_set().doc(
             "yes, recover, noflush, maponly or no; no",
             "Keeps a journal of what was written, to check it after a crash, in `plimsoll \
-             vdbench`, on this host.",
+             vdbench`; each host has its own.",
             "journal=yes",
         ),
         Row::new(
