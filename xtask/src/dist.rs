@@ -27,6 +27,10 @@ use tree::{Entry, Stamp, Tree, gzip};
 /// What lies beside the binary.
 const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
+/// Most bytes of a program. 3 MB are the tables for unwinding, by which a worker that panics ends
+/// its job and not the run.
+const PROGRAM_BYTES_MAX: usize = 22_000_000;
+
 /// What package managers say it is.
 const ABOUT: &str = "finds out how much I/O a disk, array or cloud volume carries";
 
@@ -111,6 +115,12 @@ fn build(target: &Target) -> Result<PathBuf> {
     let program = target_dir.join(triple).join("dist").join("plimsoll");
     let image = fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
     ensure!(elf::is_static(&image)?, "{} needs libraries of its host", program.display());
+    let n_bytes = image.len();
+    ensure!(
+        n_bytes <= PROGRAM_BYTES_MAX,
+        "{} has {n_bytes} B, more than {PROGRAM_BYTES_MAX}: what has grown, and need it be so?",
+        program.display()
+    );
     print!("{}", process::output(target.command(&program).arg("--version"))?);
     Ok(program)
 }
