@@ -247,7 +247,7 @@ fn fio_itself_hears_so_and_is_told_apart() {
     };
     let server = Server::start(&sandbox, "127.0.0.1,0");
     let Ok(client_of_fio) = fio(&[&format!("--client={}", server.place), "two.fio"]) else {
-        std::io::stderr().write_all(b"skipped: fio is not installed\n").expect("it is open");
+        testing::skipped!("fio is not installed");
         return;
     };
     let output = client_of_fio.wait_with_output().expect("it ends");

@@ -236,3 +236,21 @@ fn others_who_use_the_disk_make_a_run_invalid() {
     let disk_use = record.conditions[0].disk_use.as_ref().expect("the kernel counts it");
     assert_eq!(disk_use.read.own_bytes, record.jobs[0].io_bytes(), "only ours is ours");
 }
+
+/// A job that pauses keeps no queue full, wherever its think time stands; one of 0 is no pause.
+#[test]
+fn a_job_that_pauses_is_asked_for_no_queue_depth() {
+    let sandbox = sandbox(&disk("iops = 5000"), "");
+    for (global, own, is_judged) in [
+        ("", "", true),
+        ("thinktime=5ms", "", false),
+        ("", "thinktime=5ms", false),
+        ("thinktime=5ms", "thinktime=0", true),
+    ] {
+        let text = job(own);
+        sandbox.write("job.fio", format!("[global]\n{global}\n{text}"));
+        let record = record(&sandbox, &[]);
+        let gates: Vec<&str> = record.validity[0].gates.iter().map(|gate| &*gate.name).collect();
+        assert_eq!(gates.contains(&"queue-depth"), is_judged, "{global}, {own}: {gates:?}");
+    }
+}

@@ -124,6 +124,7 @@ impl JobRecord {
             self.is_direct = is_buffered.then_some(false);
         }
         self.polls |= other.polls;
+        self.pauses |= other.pauses;
         self.lacks_cpu |= other.lacks_cpu;
         let n_ios = [self.n_ios() as f64, other.n_ios() as f64];
         self.arrivals = match (self.arrivals.take(), other.arrivals.clone()) {

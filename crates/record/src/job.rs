@@ -73,6 +73,9 @@ pub struct JobRecord {
     /// Workers look for completions without sleeping: their CPU time says nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polls: bool,
+    /// Workers pause between operations (think time): their queues are empty meanwhile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pauses: bool,
     /// Seed of the (first) worker's random numbers.
     pub seed: u64,
     /// Targets, at most the first 16.

@@ -92,6 +92,7 @@ fn sample() -> Record {
         arrivals: Some(ArrivalsRecord { offered_iops: 1e3, n_late: 7, ..Default::default() }),
         is_direct: Some(true),
         polls: true,
+        pauses: true,
         engine: "posixaio".to_owned(),
         engine_traits: Some(EngineRecord { is_idle: false, queue: EngineQueueRecord::Kernel }),
         steady: Some(SteadyRecord {

@@ -80,6 +80,7 @@ pub(crate) fn job_record(ended: &Ended<'_>) -> JobRecord {
         arrivals: result.and_then(|result| arrivals(ended, &dirs, result)),
         of_unit: of_unit(job),
         is_direct: is_direct(ended),
+        pauses: job.load.think.pause_ns > 0,
         polls: ended.is_emulated || job.engine.poll || job.load.complete_min == Some(0),
         seed: ended.bound.seed,
         targets: targets(ended.bound),

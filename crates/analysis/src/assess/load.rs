@@ -288,13 +288,12 @@ impl Step<'_> {
 
     /// Judges whether closed loads kept their depth.
     pub(super) fn queue_depth(&self) -> Option<Gate> {
-        let pauses = |job: &JobRecord| job.options.iter().any(|(name, _)| name == "thinktime");
         // What the null engine is handed over has ended when the call returns: it keeps nothing.
         let keeps_full = |job: &&JobRecord| {
             // A rate that changes holds back as well, and there is no one rate to say so.
             let has_rate = job.dirs.iter().any(|(_, dir)| dir.response.is_some());
             let is_held_back = has_rate || job.arrivals.is_some() || job.latency_target.is_some();
-            !is_held_back && !pauses(job) && !job.engine_traits().is_idle
+            !is_held_back && !job.pauses && !job.engine_traits().is_idle
         };
         let closed: Vec<&JobRecord> = self.jobs.iter().copied().filter(keeps_full).collect();
         let in_flight: Option<f64> = closed.iter().map(|job| job.in_flight_mean).sum();

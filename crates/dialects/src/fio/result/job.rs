@@ -80,6 +80,7 @@ pub(super) fn job(
         error_errno: of.count("error")?,
         engine: option("ioengine").unwrap_or(ENGINE).to_owned(),
         queue_depth: of.count::<u32>("latency_depth")?.max(1),
+        pauses: option("thinktime").is_some_and(|time| time != "0"),
         targets: target.map(str::to_owned).into_iter().collect(),
         runtime_ns,
         cpu_user_ns: cpu_ns("usr_cpu")?,
