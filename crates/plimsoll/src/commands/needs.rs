@@ -5,16 +5,18 @@ mod page;
 mod text;
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use ::needs::{Needs, checklists, requirements};
 use dialects::{Loader, Request, find_dialect};
 use plan::job::Source;
+use rustix::io::Errno;
 
 use super::{foreign, translate};
 use crate::diagnostics::{self, Texts};
 use crate::exit::{Exit, Failure};
 use crate::loader::HostLoader;
-use crate::result_file::{self, not_written};
+use crate::result_file::{self, ResultFile, not_written};
 use crate::sink::Sink;
 use crate::stream;
 
@@ -194,6 +196,12 @@ fn new(output: Option<&str>) -> Result<Exit, Failure> {
         return Err(Failure::wrong_use(text)
             .hint("write the file above by hand: `plimsoll needs --template > needs.toml` is it"));
     }
+    let path = Path::new(output.unwrap_or("needs.toml"));
+    // Before anything is asked: no answer is to be lost.
+    if path.symlink_metadata().is_ok() {
+        return Err(not_written(path, &Errno::EXIST.into()));
+    }
+    ResultFile::open(path).map_err(|error| not_written(path, &error))?;
     let stdin = io::stdin();
     let mut ask = |question: &str| {
         stream::print_message(question);
@@ -206,9 +214,13 @@ fn new(output: Option<&str>) -> Result<Exit, Failure> {
     let Some(answers) = interview::interview(&mut ask) else {
         return Err(Failure::wrong_use("not all questions were answered"));
     };
-    let path = output.unwrap_or("needs.toml");
-    let written = result_file::write_new(path.as_ref(), answers.to_toml().as_bytes());
-    written.map_err(|error| not_written(path.as_ref(), &error))?;
+    let text = answers.to_toml();
+    if let Err(error) = result_file::write_new(path, text.as_bytes()) {
+        // The answers are there, at least.
+        let _is_shown = stream::print(&text);
+        return Err(not_written(path, &error));
+    }
+    let path = path.display();
     stream::print_message(&format!("{path} is written: `plimsoll needs {path}` shows it\n"));
     Ok(Exit::Fine)
 }

@@ -23,13 +23,8 @@ pub(super) fn interview(ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<N
         let (volume, load) = volume(ask, needs.volumes.len(), &needs.volumes)?;
         needs.volumes.push(volume);
         phase.volumes.push(load);
-        let more = words(
-            ask,
-            "Another volume?",
-            "no",
-            "yes, if logs or other data have their own volume",
-        )?;
-        if !more.to_lowercase().starts_with('y') {
+        let why = "yes, if logs or other data have their own volume";
+        if !yes_or_no(ask, "Another volume?", "no", why)? {
             break;
         }
     }
@@ -63,7 +58,9 @@ fn volume(
         Ok(name.to_owned())
     })?;
     let why = "data, log or temp: its use decides about caches";
-    let usage = until(ask, "Use?", usual.word(), why, |word| {
+    let lower = name.to_lowercase();
+    let of_name = VolumeUse::ALL.into_iter().find(|usage| lower.contains(usage.word()));
+    let usage = until(ask, "Use?", of_name.unwrap_or(usual).word(), why, |word| {
         let known = VolumeUse::ALL.into_iter().find(|usage| usage.word() == word);
         known.ok_or_else(|| format!("`{word}`: write data, log or temp"))
     })?;
@@ -74,11 +71,10 @@ fn volume(
     let iops = number(ask, "IOPS?", None, any.clone(), why)?;
     let why = "8 is usual for transactions, 1024 for reports; empty: computed from both rates";
     let size = number(ask, "I/O size, KiB?", None, any.clone(), why)?;
-    let throughput = if iops.is_some() && size.is_some() {
-        None
-    } else {
-        let why = "10^6 bytes per second at normal load; empty: not known";
-        number(ask, "Throughput, MB/s?", None, any.clone(), why)?
+    let throughput = match (iops, size) {
+        (Some(_), Some(_)) => None,
+        (Some(_), None) => Some(needed(ask, any.clone(), "since the I/O size is not known")?),
+        (None, Some(_) | None) => Some(needed(ask, any.clone(), "since IOPS are not known")?),
     };
     let why = "of all I/Os; 70 is a guess that suits many databases; empty: not known";
     let read = number(ask, "Reads, percent?", None, 0.0..=100.0, why)?;
@@ -119,7 +115,10 @@ fn until<T>(
 ) -> Option<T> {
     // The default stays with the last words.
     let asked = wrap(&format!("{question} ({why})"), 2, COLUMNS);
-    let asked = format!("{} [{usual}] ", asked.trim_end());
+    let asked = match usual {
+        "" => format!("{} ", asked.trim_end()),
+        usual => format!("{} [{usual}] ", asked.trim_end()),
+    };
     let mut complaint = String::new();
     loop {
         let line = ask(&format!("{complaint}{asked}"))?;
@@ -157,11 +156,39 @@ fn number(
         if answer == NOT_KNOWN && usual.is_none() {
             return Ok(None);
         }
-        let digits = answer.trim_end_matches('%').trim();
-        let value = digits.parse::<f64>().ok().filter(|value| range.contains(value));
-        let (least, most) = (::needs::number(*range.start()), ::needs::number(*range.end()));
-        let text = || format!("`{answer}`: write a number from {least} to {most}");
-        value.map(Some).ok_or_else(text)
+        value(answer, &range).map(Some)
+    })
+}
+
+/// Reads a number.
+fn value(answer: &str, range: &std::ops::RangeInclusive<f64>) -> Result<f64, String> {
+    let digits = answer.trim_end_matches('%').trim();
+    let value = digits.parse::<f64>().ok().filter(|value| range.contains(value));
+    let (least, most) = (::needs::number(*range.start()), ::needs::number(*range.end()));
+    value.ok_or_else(|| format!("`{answer}`: write a number from {least} to {most}"))
+}
+
+/// Asks for the throughput, which a volume cannot do without for this reason.
+fn needed(
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    range: std::ops::RangeInclusive<f64>,
+    reason: &str,
+) -> Option<f64> {
+    let why = format!("10^6 bytes per second at normal load; needed, {reason}");
+    until(ask, "Throughput, MB/s?", "", &why, |answer| value(answer, &range))
+}
+
+/// Asks what is yes or no.
+fn yes_or_no(
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    question: &str,
+    usual: &str,
+    why: &str,
+) -> Option<bool> {
+    until(ask, question, usual, why, |answer| match answer.to_lowercase().as_str() {
+        "y" | "yes" => Ok(true),
+        "n" | "no" => Ok(false),
+        _ => Err(format!("`{answer}`: write yes or no")),
     })
 }
 
@@ -195,7 +222,8 @@ mod tests {
             ("Reads", "70%"),
             ("Random", ""),
             ("Latency", "5"),
-            ("Another", "yes"),
+            ("Another", "maybe"),
+            ("`maybe`: write yes or no", "yes"),
             ("Name", "data"),
             ("`data` exists", ""),
             ("Use", "swap"),
@@ -203,7 +231,8 @@ mod tests {
             ("Capacity", ""),
             ("IOPS", ""),
             ("I/O size", "64"),
-            ("Throughput", "20"),
+            ("Throughput", ""),
+            ("``: write a number", "20"),
             ("Reads", "0"),
             ("Random", "0"),
             ("Latency", ""),
@@ -222,6 +251,33 @@ mod tests {
         let load = needs.phases[0].load("log").expect("a load");
         assert_eq!((&load.iops, &load.read_percent), (&None, &Some(Figure::by_hand(0.0))));
         assert_eq!((needs.peak_factor, needs.machine.memory_gib), (Some(3.0), None));
+    }
+
+    /// A volume that is called after its use is for that, wherever it stands; without a size of
+    /// I/Os both rates are asked for.
+    #[test]
+    fn what_is_usual_follows_from_the_answers() {
+        let needs = answered(&[
+            ("Which", ""),
+            ("Name", "redolog1"),
+            ("Use", ""),
+            ("Capacity", ""),
+            ("IOPS", "500"),
+            ("I/O size", ""),
+            ("Throughput", "4"),
+            ("Reads", ""),
+            ("Random", ""),
+            ("Latency", ""),
+            ("Another", "N"),
+            ("Peak", ""),
+            ("Growth", ""),
+            ("Processors", ""),
+            ("Memory", ""),
+        ]);
+        let needs = needs.expect("all is answered");
+        assert_eq!(needs.volumes[0].usage, Some(VolumeUse::Log));
+        let load = needs.phases[0].load("redolog1").expect("a load");
+        assert_eq!(load.throughput_mb_s, Some(Figure::by_hand(4.0)));
     }
 
     #[test]
