@@ -238,18 +238,12 @@ fn figure_of(values: &[f64]) -> SuiteFigureRecord {
     SuiteFigureRecord { median: series::median(values).unwrap_or(0.0), interval }
 }
 
-/// Checks that spoil a result, the weightiest first. Others are shown with the run.
-const WEIGHTY: [GateName; 9] = [
-    GateName::Errors,
-    GateName::Generator,
-    GateName::SharedDisk,
-    GateName::Little,
-    GateName::PageCache,
-    GateName::QueueDepth,
-    GateName::Offered,
-    GateName::Credits,
-    GateName::Steady,
-];
+/// All checks, the weightiest first: what spoils a result, then those that are shown with the run.
+const WEIGHTIEST_FIRST: [GateName; 13] = units::all_of!(
+    GateName:
+    Errors, Generator, SharedDisk, Little, PageCache, QueueDepth, Offered, Credits, WriteCache,
+    Steady, Footprint, SocketBuffers, MountOptions,
+);
 
 /// Returns whether a step wrote only, and made every write durable by a call.
 fn makes_all_durable(record: &Record, step_idx: u32) -> bool {
@@ -267,14 +261,14 @@ fn row_verdict(name: GateName) -> String {
 /// Returns what the checks of a row's steps say: the weightiest that failed in any of them.
 fn verdict(record: &Record, steps: &[u32], is_preparation: bool) -> (String, String) {
     let checks: Vec<Check> = steps.iter().flat_map(|idx| checks(record, *idx)).collect();
-    let with = |name: &str, verdict: Verdict| {
-        checks.iter().find(|check| check.name == name && check.verdict == verdict)
+    let with = |name: GateName, verdict: Verdict| {
+        checks.iter().find(|check| check.name == name.as_str() && check.verdict == verdict)
     };
     if is_preparation {
         let steady = record.jobs.iter().filter(|job| steps.contains(&job.step_idx));
         let steady: Vec<bool> =
             steady.filter_map(|job| job.steady.as_ref()).map(|steady| steady.attained).collect();
-        let (word, reason) = match (with("errors", Verdict::Failed), steady.as_slice()) {
+        let (word, reason) = match (with(GateName::Errors, Verdict::Failed), steady.as_slice()) {
             (Some(check), _) => ("errors", check.reason.as_str()),
             (None, []) => ("done", ""),
             (None, all) if all.iter().all(|it| *it) => ("steady", ""),
@@ -283,20 +277,20 @@ fn verdict(record: &Record, steps: &[u32], is_preparation: bool) -> (String, Str
         return (word.to_owned(), reason.to_owned());
     }
     let is_durable = steps.iter().all(|step_idx| makes_all_durable(record, *step_idx));
-    for name in WEIGHTY {
+    for name in WEIGHTIEST_FIRST {
         // What returns when it is on the disk was not answered by memory.
         if is_durable && name == GateName::PageCache {
             continue;
         }
-        if let Some(check) = with(name.as_str(), Verdict::Failed) {
-            return (row_verdict(name), check.reason.clone());
+        if let (Some(word), Some(check)) = (name.row_verdict(), with(name, Verdict::Failed)) {
+            return (word.to_owned(), check.reason.clone());
         }
     }
     if let Some(check) = checks.iter().find(|check| check.is_borrowed) {
         let name = GateName::ALL.into_iter().find(|name| check.name == name.as_str());
         return (row_verdict(name.unwrap_or(GateName::Credits)), check.reason.clone());
     }
-    match with("steady", Verdict::NotAssessed) {
+    match with(GateName::Steady, Verdict::NotAssessed) {
         Some(check) => ("not assessed".to_owned(), check.reason.clone()),
         None => ("valid".to_owned(), String::new()),
     }
