@@ -654,7 +654,7 @@ impl Worker {
     /// Everything of the phase has completed: goes on to the next one.
     fn advance_phase(&mut self, now_ns: u64) {
         let is_all_over = self.waiting.retries.is_empty();
-        debug_assert!(is_all_over, "the rests of short transfers have gone over");
+        assert!(is_all_over, "the rests of short transfers have gone over");
         self.slots.must_be_idle();
         self.end_phase_time(now_ns);
         let ended = self.phase;
@@ -725,7 +725,7 @@ impl Worker {
         }
         let again_by_time = self.job.limits.time_based && self.times.end_ns != u64::MAX;
         if !again_by_time {
-            debug_assert!(self.passes.n_left > 0, "a worker ends with its last pass");
+            assert!(self.passes.n_left > 0, "a worker ends with its last pass");
             self.passes.n_left -= 1;
             if self.passes.n_left == 0 {
                 return self.finish(now_ns);

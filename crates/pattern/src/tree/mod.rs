@@ -96,7 +96,7 @@ impl Tree {
             n_before += of_level;
             level_starts.push(n_before);
         }
-        debug_assert_eq!(n_before, n_folders, "the levels and the whole count unlike folders");
+        assert_eq!(n_before, n_folders, "the levels and the whole count unlike folders");
         let lowest_start = level_starts[level_starts.len() - 2];
         Ok(Tree {
             width,
