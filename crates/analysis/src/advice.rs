@@ -45,11 +45,14 @@ fn after_failure(name: GateName) -> &'static str {
         GateName::SharedDisk => {
             "end what else uses the disk, and let what was written before reach it (sync)"
         }
-        GateName::Little => "repeat the run; a machine that was suspended or moved gives this",
+        GateName::Little => {
+            "repeat the run; this happens when the machine was suspended or \
+            migrated"
+        }
         GateName::Footprint => "touch more data than the cache holds (size)",
         GateName::PageCache => "add direct=1, or touch at least twice the memory",
         GateName::SocketBuffers => "set the limit with sysctl, or mount with more nconnect",
-        GateName::MountOptions => "mount without it to measure writes that last",
+        GateName::MountOptions => "mount without this option to measure durable writes",
     }
 }
 

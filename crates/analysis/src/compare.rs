@@ -180,7 +180,7 @@ const AUTOCORRELATION_MAX: f64 = 0.85;
 const AUTOCORRELATION_MARGIN: f64 = 0.2;
 
 const NO_RUN: &str = "one side has no run";
-const NO_RATIO: &str = "a run has a figure that is not above 0, which has no ratio";
+const NO_RATIO: &str = "a run has a figure of 0, so there is no ratio";
 const DRIFT: &str = "; runs resemble their neighbours, so take both sets in mixed order";
 
 impl CompareOptions {

@@ -349,7 +349,7 @@ impl Sweep {
         self.search.abandon();
         if let Some(record) = &mut self.record {
             let code = "abandoned".to_owned();
-            let message = format!("the measurements end before their time: {why}");
+            let message = format!("the measurements ended early: {why}");
             record.notes.push(Note { severity: NoteSeverity::Warning, code, message });
         }
         self.abandoned = Some(why);

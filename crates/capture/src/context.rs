@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
             let other = stated_ns.filter(|ns| *ns != derived_ns);
             let other = other.map_or(String::new(), |ns| format!(", and not {} s", seconds(ns)));
             let text = format!(
-                "{without}its reports last {derived_s} s, as KiB beside KiB per second tell{other}"
+                "{without}its reports last {derived_s} s, by their KiB and KiB per second{other}"
             );
             self.remark(None, text);
         }

@@ -231,7 +231,7 @@ fn what_cannot_be_run_is_refused() {
     assert_eq!(text, "`a/n.toml` asks for no I/O");
     for (series, part) in [
         ("x,y\n", "line 1: it is not a series of samples"),
-        (&SERIES.replace("100,75", "many,75"), "line 2: `many` is no figure"),
+        (&SERIES.replace("100,75", "many,75"), "line 2: `many` is not a number"),
         (&SERIES.replace("data,2,1,0,", "data,2,1,"), "line 3: it has not as many columns"),
         (&SERIES.replace("data,", "other,"), "no I/O of a volume of the needs"),
         (

@@ -180,7 +180,7 @@ pub enum LedgerError {
         command: String,
     },
     /// Its run was on another start of the host, or of another program.
-    #[error("`{path}` has a run that cannot be taken back, {why}: remove the file")]
+    #[error("`{path}` has a run that cannot be resumed, {why}: remove the file")]
     Stale {
         /// The file.
         path: PathBuf,

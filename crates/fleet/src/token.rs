@@ -67,7 +67,7 @@ pub enum TokenError {
         message: &'static str,
     },
     /// A new one would take its place.
-    #[error("`{path}` is there already, and a token never takes the place of a file")]
+    #[error("`{path}` exists already and is not overwritten: name another file, or use this token")]
     Exists {
         /// As the user named it.
         path: String,
@@ -197,7 +197,7 @@ impl Token {
         let line = bytes.trim_ascii_end();
         let Some(digits) = line.strip_prefix(WORD.as_bytes()) else {
             return Err(if line.starts_with(WORD_OF_ANY.as_bytes()) {
-                (WORD_OF_ANY.len() + 1, "this program knows those of version 1")
+                (WORD_OF_ANY.len() + 1, "this program reads version 1")
             } else {
                 (1, "the line is `plimsoll-token-1:` and 64 hexadecimal digits")
             });
@@ -206,7 +206,7 @@ impl Token {
         for (at, digit) in digits.iter().enumerate() {
             let column = WORD.len() + at + 1;
             let Some(value) = char::from(*digit).to_digit(16) else {
-                return Err((column, "here is no hexadecimal digit"));
+                return Err((column, "not a hexadecimal digit"));
             };
             let Some(byte) = secret.get_mut(at / 2) else {
                 return Err((column, "it has more than 64 hexadecimal digits"));
@@ -286,7 +286,7 @@ mod tests {
         check_wrong(&format!("plimsoll-token-2:{digits}"), 16, "version 1");
         check_wrong(&format!("plimsoll-token-1:{digits}0"), 82, "more than 64");
         check_wrong(&format!("plimsoll-token-1:{}", &digits[1..]), 81, "fewer than 64");
-        check_wrong(&format!("plimsoll-token-1:x{digits}"), 18, "no hexadecimal");
+        check_wrong(&format!("plimsoll-token-1:x{digits}"), 18, "not a hexadecimal");
         Token::parse(format!("plimsoll-token-1:{}\r\n", digits.to_uppercase()).as_bytes())
             .expect("either case, and any blanks behind it");
     }

@@ -84,7 +84,7 @@ pub fn read_series(
                 .ok()
                 .filter(|number| (0.0..=FIGURE_MAX).contains(number))
                 .map(Some)
-                .ok_or_else(|| bad(idx + 1, &format!("`{text}` is no figure"))),
+                .ok_or_else(|| bad(idx + 1, &format!("`{text}` is not a number"))),
         };
         let span_s = number(1)?.filter(|span_s| *span_s >= SPAN_S_MIN);
         let span_s = span_s.ok_or_else(|| bad(idx + 1, "a sample lasts a microsecond or more"))?;
@@ -157,7 +157,7 @@ mod tests {
         for (row, why) in [
             ("a,1,1,1,1,0,0,0", "line 2: it has not as many columns as the first line"),
             ("a,1,0,1,1,0,0,0,0", "line 2: a sample lasts a microsecond or more"),
-            ("a,1,1,x,1,0,0,0,0", "line 2: `x` is no figure"),
+            ("a,1,1,x,1,0,0,0,0", "line 2: `x` is not a number"),
             ("\"a,1,1,1,1,0,0,0,0", "line 2: a quote is open"),
         ] {
             let found = read_series(&format!("{SERIES_HEAD}\n{row}\n"), "s.csv");

@@ -135,7 +135,7 @@ fn mistakes_say_what_to_do() {
         (
             &["--from", "counters.csv"],
             &[
-                "note: counters.csv:1: no counter tells the I/O of a disk by a name that is known",
+                "note: counters.csv:1: no column is the I/O of a disk under a name that is known",
                 r"the first of the others is `\\H\Laufwerk(D:)\Lesen/s`",
                 "no I/O was captured",
             ],
@@ -245,7 +245,7 @@ fn a_log_that_is_partly_broken_says_so_in_its_exit_code() {
     sandbox.write("iostat.log", LOG.replace("sda 300.00", "sda 3OO.00"));
     let outcome = sandbox.plimsoll(&["capture", "--from", "iostat.log", "-o", "needs.toml"]);
     assert_eq!(outcome.code, 3, "{}", outcome.stderr);
-    let place = "iostat.log:15: not read: `3OO.00` is no figure";
+    let place = "iostat.log:15: not read: `3OO.00` is not a number";
     assert!(outcome.stderr.contains(place), "{}", outcome.stderr);
 }
 

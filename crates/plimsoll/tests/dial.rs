@@ -364,7 +364,7 @@ fn a_token_that_others_can_use_is_refused_on_both_sides() {
     sandbox.plimsoll(&["fleet", "token", "-o", "t"]).success();
     let again = sandbox.plimsoll(&["fleet", "token", "-o", "t"]);
     assert_eq!(again.code, 2);
-    assert!(again.stderr.contains("`t` is there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("`t` exists already"), "{}", again.stderr);
     let mode = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(sandbox.path("t"), mode).expect("it is ours");
     for args in [

@@ -121,7 +121,7 @@ left_alone() {
 empty() {
     for program in blkid blockdev dd; do
         command -v $program > /dev/null || {
-            echo "$program is missing, and without it nothing tells whether a disk is empty" >&2
+            echo "$program is missing: it is needed to see whether a disk is empty" >&2
             exit 1
         }
     done

@@ -214,7 +214,7 @@ impl CurveRecord {
                 Some(format!("{ms} ms: not reached ({rate} IOPS, {moved} MiB/s are faster)"))
             }
             CarriedState::Above => Some(format!("{ms} ms: above {rate} IOPS, {moved} MiB/s")),
-            CarriedState::Below => Some(format!("{ms} ms: no measured load was as fast")),
+            CarriedState::Below => Some(format!("{ms} ms: nothing measured is as fast")),
             CarriedState::Unknown => None,
         }
     }

@@ -138,7 +138,7 @@ fn volume(volume: &CapturedVolume, notes: &mut Vec<String>) -> NeedVolume {
         notes.push(format!("{}: left out: {why}", volume.name));
         None
     };
-    let size = "size of what there is; what is needed may be less";
+    let size = "size of the device or file system; less may be needed";
     let size = amount("capacity_gib", capacity.size_bytes, Label::Estimated, size);
     let used = amount("used_gib", capacity.used_bytes, Label::Measured, "space in use");
     // Logs that give both can contradict themselves: what is in use was counted.

@@ -322,5 +322,5 @@ fn figure(word: &str, what: DeviceFigure, unit: f64) -> Result<Figure, String> {
 
 fn number(word: &str) -> Result<f64, String> {
     let number = decimal(word.trim_end_matches('%')).filter(|number| *number >= 0.0);
-    number.ok_or_else(|| format!("{} is no figure", quote(word)))
+    number.ok_or_else(|| format!("{} is not a number", quote(word)))
 }

@@ -206,7 +206,7 @@ impl Header {
             None if !self.columns.is_empty() => return Ok(()),
             None => r"there is no counter in it: record `LogicalDisk(*)\*`".to_owned(),
             Some((first, _)) => format!(
-                "no counter tells the I/O of a disk by a name that is known; the first of the \
+                "no column is the I/O of a disk under a name that is known; the first of the \
                  others is {}. Names are read in English, those of disks in Swedish too: record \
                  `LogicalDisk(*)\\*` with a Windows whose language is English, or write English \
                  names into the first line, such as `\\LogicalDisk(D:)\\Disk Reads/sec`",
@@ -272,7 +272,7 @@ impl State {
                 continue;
             }
             let value = decimal(text).filter(|value| *value >= -1.0);
-            let value = value.ok_or_else(|| format!("{} is no figure", quote(text)))?.max(0.0);
+            let value = value.ok_or_else(|| format!("{} is not a number", quote(text)))?.max(0.0);
             match column.device {
                 None => put_host(&mut host, column.counter, value),
                 Some(idx) => {

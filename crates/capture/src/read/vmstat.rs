@@ -61,7 +61,7 @@ impl State {
         let of = |name: &str| -> Result<Option<f64>, String> {
             let Some(idx) = self.names.iter().position(|of| of == name) else { return Ok(None) };
             let number = decimal(words[idx]).filter(|number| *number >= 0.0);
-            number.map(Some).ok_or_else(|| format!("{} is no figure", quote(words[idx])))
+            number.map(Some).ok_or_else(|| format!("{} is not a number", quote(words[idx])))
         };
         let (idle, waiting, stolen) = (of("id")?, of("wa")?, of("st")?);
         let mut rates = Rates::default();

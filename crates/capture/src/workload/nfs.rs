@@ -93,8 +93,8 @@ impl MountCounts {
     /// Says why there is none.
     pub fn finish(self, below: &[String]) -> Result<Workload, String> {
         if self.n_looks < 2 {
-            return Err("it is one look at the counters of NFS: a workload is what they grow by \
-                        between two, such as `cat /proc/self/mountstats` before and after, each \
+            return Err("this is one reading of the NFS counters, and a workload needs two, such \
+                as `cat /proc/self/mountstats` before and after, each \
                         with a `--from`"
                 .to_owned());
         }

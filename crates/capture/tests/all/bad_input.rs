@@ -14,7 +14,7 @@ fn lines_that_make_no_sense_are_reported_with_their_number() {
     assert_eq!(captured.volumes.len(), 1);
     assert!(!volume(&captured, "sdc").samples.is_empty());
     let notes = notes(&captured);
-    assert!(notes.contains("Unreadable Some(7) `x` is no figure"), "{notes}");
+    assert!(notes.contains("Unreadable Some(7) `x` is not a number"), "{notes}");
     assert!(notes.contains("Unreadable Some(8) 3 columns where the table has 4"), "{notes}");
 }
 

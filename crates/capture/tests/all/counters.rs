@@ -228,11 +228,11 @@ fn kib_beside_kib_per_second_tell_how_long_a_report_lasted() {
     let first_to_last_ns = samples[119].end_ns - samples[0].end_ns;
     assert_eq!(first_to_last_ns, 119 * NS_PER_S as i64 / 2);
     assert_eq!(captured.sources[0].clock, ClockKind::Relative);
-    let part = "no times in it: its reports last 0.5 s, as KiB beside KiB per second tell";
+    let part = "no times in it: its reports last 0.5 s, by their KiB and KiB per second";
     assert!(notes(&captured).contains(part), "{}", notes(&captured));
     let ten = Options { length_ns: Some(10 * NS_PER_S), ..Options::default() };
     let other = try_capture(&half_seconds(), ten).expect("a log");
-    assert!(notes(&other).contains("per second tell, and not 10 s"), "{}", notes(&other));
+    assert!(notes(&other).contains("per second, and not 10 s"), "{}", notes(&other));
     assert_eq!(volume(&other, "sda").samples[0].span_ns, NS_PER_S / 2);
 }
 

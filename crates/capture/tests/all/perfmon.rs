@@ -118,7 +118,7 @@ fn counters_in_another_language_are_named() {
     let beside = captured(&text(&[processor, threads], ',', &[&row, &row, &row]));
     assert_eq!((beside.volumes.len(), beside.host.len()), (0, 3));
     let note = format!(
-        "Remark Some(1) no counter tells the I/O of a disk by a name that is known; the \
+        "Remark Some(1) no column is the I/O of a disk under a name that is known; the \
                         first of the others is `{threads}`"
     );
     assert!(notes(&beside).contains(&note), "{}", notes(&beside));

@@ -199,7 +199,7 @@ impl Lowering<'_> {
             );
         }
         if let Some(Given { value: CacheMode::Remote, span }) = &command.caching.mode {
-            note("`-Sr` passes this host's cache by; that of the server is its own affair", span);
+            note("`-Sr` bypasses this host's cache; the cache of the server is not changed", span);
         }
         match &command.completion {
             Some(Given { value: Completion::Routines, span }) => {

@@ -301,7 +301,7 @@ pub(super) static SWITCHES: &[Switch] = &[
     switch(
         "token-file",
         Required,
-        "=FILE  what servers and their clients know each other by",
+        "=FILE the token that servers and clients share",
         Keep(|to, value| to.token_file = Some(value)),
     ),
     switch("max-jobs", Required, "=N  no effect: there is no limit", Ignored),

@@ -205,7 +205,7 @@ impl Writer {
         if std::mem::replace(&mut workload.hit_area, usual.hit_area) != usual.hit_area {
             self.lose(
                 job_fields![workload.hit_area],
-                "shares of hits: random_distribution=zoned comes near",
+                "shares of hits: random_distribution=zoned is similar",
             );
         }
         if workload.n_streams > 1 {

@@ -168,7 +168,7 @@ impl<'a> Lowering<'a> {
     fn time(&mut self, request: &Request<'_>) {
         let is_set = request.overrides.set.iter().any(|(key, _)| key == "runtime");
         if self.config.test.run_time_s == 0 && !is_set {
-            let text = "the run time is 0, which is until somebody stops it";
+            let text = "the run time is 0: it would run until it is stopped";
             let finding = Diagnostic::error("no-run-time", text);
             self.refusals.push(finding.help("say how long: `--set runtime=60s`"));
         }

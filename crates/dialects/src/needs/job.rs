@@ -85,7 +85,10 @@ pub(super) fn section(
     let mut options: Vec<(&str, String)> = options;
     if is_assumed {
         let name = &volume.name;
-        let text = format!("{name}: `capacity_gib` is not written, so 8 GiB are worked on");
+        let text = format!(
+            "{name}: `capacity_gib` is not given: 8 GiB are assumed; write \
+            `capacity_gib = ..`"
+        );
         notes.push(Diagnostic::note("capacity-assumed", text));
     }
     let stated = written.and_then(|load| load.queue_depth.as_ref());

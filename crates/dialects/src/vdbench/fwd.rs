@@ -112,8 +112,8 @@ pub(super) static SECTION: Section<FwdEntry> = Section {
             ),
         Row::new(Any("stopafter"), Number(FREE, |it, after| it.stopafter = Some(after))).doc(
             "count, or percent such as 5%; 100%",
-            "Leaves a file after so many I/Os, or so much of its size; without it after I/Os for \
-             as many bytes as it has.",
+            "Leaves a file after this many I/Os, or this share of its size; without it, after as \
+                many bytes as the file has.",
             "fileio=random,stopafter=10",
         ),
         Row::new(Any("operation"), Own(FREE, set_operation)).doc(

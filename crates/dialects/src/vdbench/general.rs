@@ -99,8 +99,8 @@ pub(super) static SECTION: Section<General> = Section {
         ),
         Row::new(Any("data_errors"), Own(FREE, General::data_errors)).doc(
             "count, or (count,seconds); 50",
-            "After so many failed I/Os everything ends; with seconds, only if none of them passed \
-             without another. Commands are not run.",
+            "After this many failed I/Os everything ends; with seconds, also when this many \
+                seconds have passed since the last failed I/O. Commands are not run.",
             "data_errors=1",
         ),
         Row::new(Any("dataerrors"), Same("data_errors")),

@@ -256,7 +256,7 @@ fn last_notes(record: &mut Record, lines: &[Line], parameters: &Parameters) {
         put(NoteSeverity::Info, "no_date", text.to_owned());
     }
     if let Some(zone) = first.and_then(|line| line.zone_unknown.as_ref()) {
-        let text = format!("how far `{zone}` is from UTC is not known: times count as UTC");
+        let text = format!("the time zone `{zone}` is not known: UTC is assumed");
         put(NoteSeverity::Info, "unknown_zone", text);
     }
 }

@@ -62,8 +62,8 @@ impl Controller {
                     self.repeat(idx, actions);
                 } else {
                     let reason = match before {
-                        None => "the run has begun without it",
-                        Some(_) => "it was started anew in the middle of the run",
+                        None => "the run had started before it connected",
+                        Some(_) => "it was restarted during the run",
                     };
                     self.expel(idx, reason.to_owned(), now_ns, actions);
                 }

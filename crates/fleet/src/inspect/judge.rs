@@ -84,7 +84,7 @@ pub fn judge(reports: &[HostReport]) -> Vec<Finding> {
                 code: "unreachable",
                 hosts: vec![report.name.clone()],
                 message: reason.clone(),
-                remedy: format!("see what `ssh {} true` says", report.name),
+                remedy: format!("run `ssh {} true` to see the error", report.name),
             });
         }
     }
@@ -189,7 +189,7 @@ fn each_text<'a>(
 }
 
 fn refusals(known: &[Known<'_>], findings: &mut Vec<Finding>) {
-    let unfit = (Severity::Unfit, "refused", "a run would refuse it with the same words");
+    let unfit = (Severity::Unfit, "refused", "a run ends with the same error: correct it first");
     each_text(unfit, known, |host| host.facts.refusals.clone(), findings);
     let remark = (Severity::Caution, "remark", "a run would note the same");
     each_text(remark, known, |host| host.facts.remarks.clone(), findings);
@@ -372,10 +372,11 @@ fn clocks(known: &[Known<'_>], findings: &mut Vec<Finding>) {
                 code: "clock",
                 hosts: vec![host.name.to_owned()],
                 message: format!(
-                    "its clock is known {how}, and a common start needs {}: messages take long",
+                    "its clock offset is known {how}, but a common start needs {}: the network \
+                        delay is too long",
                     format_latency_ns(CLOCK_ERROR_NS_MAX)
                 ),
-                remedy: "steer the run from a host nearer to it, or look at the network".to_owned(),
+                remedy: "start the run from a host nearer to it, or check the network".to_owned(),
             });
         }
     }

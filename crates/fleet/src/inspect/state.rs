@@ -199,7 +199,7 @@ impl Inspection {
                         seat.phase = Phase::Waiting;
                     }
                     Err(error) => {
-                        self.fail(idx, format!("what it says of itself: {error}"), actions);
+                        self.fail(idx, format!("its report cannot be read: {error}"), actions);
                     }
                 }
             }
@@ -308,8 +308,8 @@ impl Inspection {
                 }
                 Phase::Looking => {
                     let text = format!(
-                        "it did not come to an end with looking at its targets within {answer_s} \
-                         s: does a mount hang?"
+                        "it did not finish looking at its targets within {answer_s} s: does a \
+                         mount hang?"
                     );
                     self.fail(idx, text, actions);
                 }

@@ -143,7 +143,7 @@ impl DialIn {
     fn too_few(&self, names: &[String], n_refused: u64) -> String {
         let (n, wait_s) = (self.n_agents, self.wait.as_secs());
         let mut text = match names {
-            [] => format!("of {n} agents none came within {wait_s} s"),
+            [] => format!("none of {n} agents connected within {wait_s} s"),
             _ => format!(
                 "of {n} agents {} came within {wait_s} s: {}",
                 names.len(),

@@ -107,10 +107,10 @@ pub enum LaunchError {
     #[error("the run has ended")]
     Abandoned,
     /// Nothing can be read from the connection.
-    #[error("cannot read what the host says: {}", system_text(.0))]
+    #[error("cannot read the answer of the host: {}", system_text(.0))]
     Read(std::io::Error),
     /// A greeting, or a profile, that prints without end.
-    #[error("the host prints without end when somebody logs in")]
+    #[error("the host prints endless output at login: silence it for logins without a terminal")]
     Greeting,
 }
 

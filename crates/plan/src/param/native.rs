@@ -425,8 +425,8 @@ pub(super) const ERRORS: &[Param] = &[
         name: "errors_quiet_s",
         kind: NUMBER,
         short: "seconds after the last error when everything ends",
-        long: "With `n_errors_max`: everything ends when for so many seconds no operation has \
-               failed after one that did.",
+        long: "With `n_errors_max`: everything ends when this many seconds have passed since the \
+            last failed operation.",
         ..field!(errors.quiet_ns, UnitsOf<1_000_000_000>)
     },
 ];

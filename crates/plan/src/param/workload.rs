@@ -171,8 +171,8 @@ pub(super) static PARAMS: &[Param] = &[
         short: "bytes per I/O, per direction",
         long: "One value counts for all directions; with commas they stand for reads, writes and \
                trims (`4k,64k`), where two values give trims the second and an empty place keeps \
-               the default. `block_size_range` and `block_size_split` are stronger, wherever they \
-               stand.",
+               the default. `block_size_range` and `block_size_split` take precedence, wherever \
+                   they are written.",
         ..dirs!(workload.block_size, FixedSize)
     },
     Param {

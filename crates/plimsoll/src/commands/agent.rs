@@ -48,8 +48,8 @@ pub(super) struct Args {
     #[arg(requires = "token_file", required_unless_present = "stdio")]
     join: Vec<String>,
 
-    /// Run nothing, but listen there for up to 256 agents, and carry what they and the controller
-    /// have for each other over one connection.
+    /// Run no load; listen there for up to 256 agents, and forward their traffic to the controller
+    /// over one connection.
     #[arg(long, value_name = "ADDRESS", value_parser = address, requires = "join")]
     relay: Option<String>,
 
@@ -57,7 +57,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", requires = "join")]
     token_file: Option<PathBuf>,
 
-    /// How long the controller may take to be there.
+    /// How long to wait for the controller.
     #[arg(long, value_name = "TIME", default_value = "5m", requires = "join")]
     #[arg(value_parser = units::parse_duration)]
     join_limit: Duration,

@@ -46,8 +46,8 @@ pub(super) struct Args {
     suite: String,
 
     /// Answer whether the volume is good enough, in place of a suite: a rate (iops=N or mb_s=N),
-    /// and what must hold while it is offered (p99<2ms, p99.9<10ms, mean<1ms). Capitals and blanks
-    /// are free. I/Os are reads of 8 KiB anywhere unless given: bs=16k, read=70 (percent), seq
+    /// and what must hold while it is offered (p99<2ms, p99.9<10ms, mean<1ms). Case and blanks do
+    /// not matter. I/Os are reads of 8 KiB anywhere unless given: bs=16k, read=70 (percent), seq
     /// (64 KiB unless bs= says). Each need is measured by itself, for 20 s or as long as its
     /// percentile takes; may be repeated.
     #[arg(long, value_name = "NEED", value_parser = need::parse)]
@@ -341,7 +341,10 @@ fn remove_exports(sites: &Sites, options: &RunOptions) {
         });
         if removed.is_none() {
             let file = &site.file;
-            let line = format!("warning: `{file}` could not be removed from {url}: look there\n");
+            let line = format!(
+                "warning: `{file}` could not be removed from {url}: remove it by \
+                hand\n"
+            );
             stream::print_message(&line);
         }
     }

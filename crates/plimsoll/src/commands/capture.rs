@@ -36,8 +36,8 @@ pub(super) struct Args {
     #[arg(long = "for", value_name = "TIME", value_parser = span)]
     r#for: Option<Duration>,
 
-    /// Time between two samples, 1s unless given. With `--from`: between two reports of a log that
-    /// does not tell it, such as one of vmstat without `-t`.
+    /// Time between two samples, 1s unless given. With `--from`: between two reports of a log
+    /// without times, such as one of vmstat without `-t`.
     #[arg(long, value_name = "TIME", value_parser = interval)]
     every: Option<Duration>,
 

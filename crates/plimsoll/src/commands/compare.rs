@@ -32,8 +32,8 @@ pub(super) struct Args {
     candidate: String,
 
     /// Measure first: run both in turn, in PAIRS pairs in random order, and compare them pair by
-    /// pair. Ten pairs find a change of 5 % where runs vary by 2 %; below six there
-    /// is no comparison by pairs.
+    /// pair. Twelve pairs find a loss of 5 % nine times of ten where runs vary by 2 %; below six,
+    /// runs are not compared pair by pair.
     #[arg(long, value_name = "PAIRS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=interleave::PAIRS_MAX))]
     interleave: Option<u32>,

@@ -20,8 +20,9 @@ use crate::stream;
 
 /// Agents that something else starts.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Many hosts")]
 pub(super) struct DialInArgs {
-    /// Run on so many agents that dial in, however they are started: `plimsoll agent --join`.
+    /// Run on N agents that connect to this host, started by `plimsoll agent --join`.
     #[arg(long, value_name = "N", group = ELSEWHERE, requires = "token_file")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=hosts::HOSTS_MAX as i64))]
     agents: Option<u32>,

@@ -26,6 +26,7 @@ use crate::{clock, env, stream, summary};
 
 /// What is printed, and where.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Results")]
 pub(super) struct ResultArgs {
     /// Print the record as JSON (`plimsoll.record/1`).
     #[arg(long, conflicts_with = "fio_json")]
@@ -64,6 +65,7 @@ pub(super) struct ResultArgs {
 
 /// Permissions to do harm.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Safety")]
 pub(super) struct SafetyArgs {
     /// Write to block devices that are mounted. Their contents are lost.
     #[arg(long)]

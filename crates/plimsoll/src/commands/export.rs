@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORM")]
     format: Option<Format>,
 
-    /// Write to FILE. One JSON per run goes into the folder FILE.
+    /// Write to FILE. With `--format json`, FILE is a folder that gets one file per run.
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 

@@ -27,6 +27,7 @@ use crate::stream;
 
 /// Where a load comes from.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Many hosts")]
 pub(super) struct HostsArgs {
     /// Run on these hosts at once, over ssh: `vm1,vm[2-8]`, or `@FILE` with a host per line. A path
     /// is each host's own. `user@host:port` names another login.

@@ -28,9 +28,8 @@ pub(super) fn leave_out(parsed: &mut Parsed, codes: &[&str]) {
 /// Job files and changes to them.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct InputArgs {
-    /// Job files; `-` is the standard input. Each further file starts when the one before has
-    /// ended. With files of Vdbench and scripts that call
-    /// diskspd, NAME=VALUE sets `$NAME`.
+    /// Job files; `-` is the standard input. Several files run one after another. With files of
+    /// Vdbench and scripts that call diskspd, NAME=VALUE sets `$NAME`.
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<String>,
 

@@ -88,6 +88,7 @@ pub(super) fn as_run(args: &[OsString]) -> Result<Vec<OsString>, Failure> {
 
 /// Results as Iometer writes them.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Results")]
 pub(super) struct IometerArgs {
     /// Append the results of a test configuration to FILE as Iometer writes them, for readers of
     /// its results.csv.

@@ -322,7 +322,7 @@ impl Keeper {
         let Written { live, is_failing } = self.writer.take()?.end()?;
         let id = Self::or_warn(live.finish(record))?;
         if is_failing {
-            stream::print_message(&format!("the run is stored after all, as run {id}\n"));
+            stream::print_message(&format!("the run is stored now, as run {id}\n"));
         }
         Some(id)
     }

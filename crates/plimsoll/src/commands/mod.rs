@@ -73,7 +73,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 the run failed, 2 wrong use or a mistake in a file,
+Exit codes: 0 success, 1 the run failed, 2 wrong use or a mistake in a file,
 3 measured but not to be trusted, 4 worse than allowed or a need is not met,
 130 interrupted (Ctrl-C, SIGTERM, or a terminal that is lost). In the modes of
 fio and Vdbench they are those of that tool.";

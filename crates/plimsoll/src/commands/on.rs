@@ -279,7 +279,10 @@ fn of_disk(
     let Some(mut design) = design else {
         let why: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
         let message = format!("`{}` alone is not a design: {}", disk.name, why.join("; "));
-        return Err(Failure::wrong_use(message).hint("write a design: docs/rehearse.md has some"));
+        return Err(Failure::wrong_use(message).hint(
+            "write a design: docs/design-files.md shows \
+            how, docs/designs has examples",
+        ));
     };
     disk.name.clone_into(&mut design.name);
     for volume in &mut design.volumes {

@@ -24,7 +24,8 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "plan")]
     fio_json: bool,
 
-    /// Print the plan that was run, in the native language: `plimsoll run -` runs it again.
+    /// Print the plan that was run, as a plan file of Plimsoll (TOML): `plimsoll run -` runs it
+    /// again.
     #[arg(long)]
     plan: bool,
 

@@ -289,7 +289,7 @@ fn plan_text(suite: &Suite, all: &[Step]) -> String {
         let ends = match step.end {
             End::Time => duration(step.time_ns),
             End::Pass => format!("a pass, {} at most", duration(step.time_ns)),
-            End::Steady { .. } => format!("till steady, {} at most", duration(step.time_ns)),
+            End::Steady { .. } => format!("until steady, {} at most", duration(step.time_ns)),
         };
         let ramp = match step.ramp_ns {
             0 => String::new(),

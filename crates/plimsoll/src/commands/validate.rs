@@ -14,6 +14,7 @@ use crate::stream;
 
 /// How what is written is validated.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Data validation")]
 pub(super) struct ValidateArgs {
     /// Stamp every sector that is written with its place, generation and writer, and compare every
     /// block that is read with what was written there.

@@ -162,15 +162,14 @@ impl Driver<'_> {
             // What was measured is not lost with it.
             Err(error) => {
                 if !self.session.is_stopped() {
-                    let message =
-                        format!("the measurements end before their time: {}", error.words());
+                    let message = format!("the measurements ended early: {}", error.words());
                     self.add_note(NoteSeverity::Warning, "abandoned", message);
                 }
                 return Ok(false);
             }
         };
         if let Some(why) = bench::hosts::spoiled(&record, ramp_ns) {
-            let message = format!("{label} counts for nothing this time: {why}");
+            let message = format!("{label}: this measurement is discarded: {why}");
             self.add_note(NoteSeverity::Warning, "host-lost", message);
             return Ok(false);
         }

@@ -220,7 +220,7 @@ pub(super) fn on_hosts(suite: &Suite, target: &str) -> Result<(Site, SiteKind), 
     let size_bytes = match suite.prepare.size {
         Size::Bytes(bytes) => bytes,
         Size::Auto { .. } if is_device => {
-            let message = format!("how much of `{target}` to work on is not known from here");
+            let message = format!("the size of `{target}` is not known on this host");
             return Err(Failure::wrong_use(message).hint("give a size: --set size=100g"));
         }
         Size::Auto { max_bytes } => max_bytes.min(EXPORT_BYTES),

@@ -442,8 +442,8 @@ pub(super) fn notes(asked: &SearchInput, answer: &CloudAnswer<'_>) -> Vec<String
     if !burstable.is_empty() {
         let names: Vec<&str> = burstable.into_iter().collect();
         notes.push(format!(
-            "{}: burstable, its processors have their full speed on credits only, and the \
-             catalogue does not know which part of it lasts; name others with `--machine` for a \
+            "{}: burstable, its processors have their full speed on credits only, and the part \
+                that lasts is not in the catalogue; name others with `--machine` for a \
              load that keeps them busy",
             names.join(", ")
         ));

@@ -121,7 +121,7 @@ pub(super) fn token(switches: &Switches) -> Result<Token, Failure> {
 fn token_file(switches: &Switches) -> Result<String, Failure> {
     let file = switches.token_file.clone().or_else(|| env::TOKEN_FILE.get());
     file.filter(|file| !file.is_empty()).ok_or_else(|| {
-        let text = "servers and clients of fio mode know each other by a token, and none is named";
+        let text = "`--server` and `--client` need a shared token, and none is named";
         Failure::wrong_use(text)
             .with(FAILED)
             .hint("make one with `plimsoll fleet token -o FILE`, and copy it to each host")
